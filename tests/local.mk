@@ -23,7 +23,7 @@ if WITH_INGEST
 mshard_shell_tests += tests/cli/run.sh
 endif
 TESTS += $(mshard_shell_tests)
-EXTRA_DIST += tests/spec/run_reader.sh tests/cli tests/cases/test_cases.py
+EXTRA_DIST += tests/support/tsan.supp tests/spec/run_reader.sh tests/cli tests/cases/test_cases.py
 EXTRA_DIST += $(mshard_lint_tests)
 
 if HAVE_CHECK
@@ -96,11 +96,12 @@ endif
 # The programs that start threads, under the thread sanitizer.
 thread_tests = tests/unit/test_store tests/unit/test_verify tests/unit/test_key_index tests/unit/test_pack
 .PHONY: check-threads check-valgrind
-check-threads: $(check_PROGRAMS)
-	$(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$(thread_tests)"
+check-threads: $(thread_tests)
+	TSAN_OPTIONS=suppressions=$(abs_top_srcdir)/tests/support/tsan.supp $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$(thread_tests)"
 
 # Reading and writing without libvips (GLib keeps memory by design); Check must not fork under valgrind.
-valgrind_tests = $(core_tests)
-check-valgrind: $(check_PROGRAMS)
+valgrind_tests = tests/unit/test_buf tests/unit/test_json tests/unit/test_manifest tests/unit/test_dataset tests/unit/test_inspect \
+	tests/unit/test_shard_writer tests/unit/test_key_index tests/unit/test_store
+check-valgrind: $(valgrind_tests)
 	CK_FORK=no MSHARD_TEST_WRAPPER='valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite' \
 	  $(MAKE) $(AM_MAKEFLAGS) check-TESTS TESTS="$(valgrind_tests)"

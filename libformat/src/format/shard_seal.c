@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "format/field_rules.h"
+#include "os/clock.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -133,9 +134,20 @@ static mshard_status check_header(struct mshi_shard_writer *w, const struct mshi
     return MSHARD_OK;
 }
 
-static mshard_status seal(struct mshi_shard_writer *w, struct mshi_header *h, struct mshi_header *found, uint8_t *page,
-                          mshard_error *err)
+/* Everything from the file again, before it leaves the page cache. */
+static mshard_status read_back(struct mshi_shard_writer *w, const struct mshi_header *h, struct mshi_header *found,
+                               uint8_t *page, mshard_error *err)
 {
+    MSHI_TRY(mshi_blocks_check(&w->file, err));
+    MSHI_TRY(check_sums(w, h, err));
+    return check_header(w, h, page, found, err);
+}
+
+static mshard_status seal(struct mshi_shard_writer *w, struct mshi_header *h, struct mshi_header *found, uint8_t *page,
+                          uint64_t *check_ns, mshard_error *err)
+{
+    uint64_t begin;
+
     MSHI_TRY(add_sections(w, h, w->streamed, err));
     for (uint32_t f = 0; f < w->field_count; f++)
         if (f != w->streamed)
@@ -148,9 +160,9 @@ static mshard_status seal(struct mshi_shard_writer *w, struct mshi_header *h, st
     mshi_header_emit(h, page);
     MSHI_TRY(mshi_fs_write_all(w->fs, w->file.fd, page, w->header_size, 0, w->temp_path, err));
     MSHI_TRY(sync_file(w, err));
-    MSHI_TRY(mshi_blocks_check(&w->file, err));
-    MSHI_TRY(check_sums(w, h, err));
-    MSHI_TRY(check_header(w, h, page, found, err));
+    begin = mshi_clock_ns();
+    MSHI_TRY(read_back(w, h, found, page, err));
+    *check_ns = mshi_clock_ns() - begin;
     mshi_blocks_drop(&w->file, h->file_size);
     return MSHARD_OK;
 }
@@ -159,6 +171,7 @@ mshard_status mshi_shard_writer_seal(struct mshi_shard_writer *w, struct mshi_sh
 {
     struct mshi_header *headers = NULL;
     uint8_t *page = NULL;
+    uint64_t check_ns = 0;
     mshard_status status;
 
     if (w->broken || w->sealed)
@@ -168,11 +181,13 @@ mshard_status mshi_shard_writer_seal(struct mshi_shard_writer *w, struct mshi_sh
     if (status == MSHARD_OK)
         status = mshi_alloc(w->header_size, 1, &page, err);
     if (status == MSHARD_OK)
-        status = seal(w, &headers[0], &headers[1], page, err);
+        status = seal(w, &headers[0], &headers[1], page, &check_ns, err);
     if (status == MSHARD_OK) {
         w->sealed = true;
-        *result = (struct mshi_shard_result){
-            .records = w->records, .size = headers[0].file_size, .header_sum = headers[0].header_sum};
+        *result = (struct mshi_shard_result){.records = w->records,
+                                             .size = headers[0].file_size,
+                                             .header_sum = headers[0].header_sum,
+                                             .check_ns = check_ns};
     } else {
         w->broken = true;
     }

@@ -26,6 +26,7 @@ struct mshi_shard_options {
 
 struct mshi_shard_result {
     uint64_t records, size, header_sum;
+    uint64_t check_ns; /* time that reading back and comparing took */
 };
 
 /* temp_path: where it is written (made, truncated). fields are checked by mshi_fields_check and copied. */

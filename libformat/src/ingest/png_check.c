@@ -292,7 +292,7 @@ static bool palette_fits(const struct png *png, const uint8_t *row, uint32_t wid
     for (uint32_t x = 0; x < width; x++) {
         const uint32_t bit = x * depth % 8;
 
-        if (((row[(uint64_t)x * depth / 8] >> (8 - depth - bit)) & mask) >= png->palette)
+        if (((uint32_t)row[(uint64_t)x * depth / 8] >> (8 - depth - bit) & mask) >= png->palette)
             return false;
     }
     return true;
