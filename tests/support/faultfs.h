@@ -14,7 +14,7 @@
 enum faultfs_mode {
     FAULTFS_NONE,
     FAULTFS_EIO, /* operation n fails */
-    FAULTFS_FULL, /* from n on, whatever needs space (no renames) fails with ENOSPC; a write at n is done by half first */
+    FAULTFS_FULL,  /* from n on, what needs space (no renames) fails with ENOSPC; a write at n is done by half first */
     FAULTFS_SHORT, /* write n is done by half, and says so */
     FAULTFS_FLIP,  /* one bit of what write n writes is wrong, and nobody says so */
     FAULTFS_CRASH, /* operation n and all later ones do nothing */

@@ -9,6 +9,7 @@
 #include "ingest/convert.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -105,6 +106,33 @@ START_TEST(integers_never_wrap)
 }
 END_TEST
 
+/* Many bytes go through a table: the same as one by one. */
+START_TEST(bytes_by_the_table)
+{
+    uint8_t in[2000], many[2000 * 8], one[8];
+    mshard_error err;
+
+    for (size_t i = 0; i < sizeof in; i++)
+        in[i] = (uint8_t)(i * 7);
+    for (int to = MSHARD_UINT8; to <= MSHARD_BOOL; to++) {
+        const size_t size = mshard_dtype_size((mshard_dtype)to);
+        const bool fits = to != MSHARD_INT8 && to != MSHARD_BOOL;
+
+        ck_assert_int_eq(convert(MSHARD_UINT8, (mshard_dtype)to, MSHARD_ON_OVERFLOW_ERROR, in, 2000, many, &err),
+                         fits ? MSHARD_OK : MSHARD_E_DECODE);
+        ck_assert_int_eq(convert(MSHARD_UINT8, (mshard_dtype)to, MSHARD_ON_OVERFLOW_CLAMP, in, 2000, many, &err),
+                         MSHARD_OK);
+        ck_assert(fits == (report.overflowed == 0));
+        ck_assert(report.largest_error == 0);
+        for (size_t i = 0; i < 2000; i++) {
+            ck_assert_int_eq(convert(MSHARD_UINT8, (mshard_dtype)to, MSHARD_ON_OVERFLOW_CLAMP, in + i, 1, one, &err),
+                             MSHARD_OK);
+            ck_assert_mem_eq(many + i * size, one, size);
+        }
+    }
+}
+END_TEST
+
 START_TEST(floats_to_integers_round_half_to_even)
 {
     static const double in[] = {254.5, 253.5, 0.5, 1.5, -0.4, 255.49};
@@ -189,6 +217,7 @@ Suite *mshi_suite(void)
     tcase_add_test(c, both_paths_to_halves_agree);
     tcase_add_test(c, overflow_to_half);
     tcase_add_test(c, integers_never_wrap);
+    tcase_add_test(c, bytes_by_the_table);
     tcase_add_test(c, floats_to_integers_round_half_to_even);
     tcase_add_test(c, edges_of_64_bits);
     tcase_add_test(c, integers_to_floats_round_once);

@@ -313,6 +313,61 @@ START_TEST(encoded_keeps_the_files)
 }
 END_TEST
 
+/* Pixels as numbers: exact, and no longer an image by the spec. Images of 20x20 are long enough for the table. */
+START_TEST(pixels_of_another_dtype)
+{
+    static const char *const texts[] = {"image=float16", "image=bfloat16", "image=float32", "image=int64"};
+    static const mshard_dtype dtypes[] = {MSHARD_FLOAT16, MSHARD_BFLOAT16, MSHARD_FLOAT32, MSHARD_INT64};
+    const char *dir = mshi_test_dir(), *input = make_folder(0);
+
+    (void)mkdir(mshi_test_path(input, "a"), 0777);
+    write_png(mshi_test_path(input, "a/1.png"), 20, 20, 255, 0);
+    write_png(mshi_test_path(input, "a/2.png"), 20, 20, 129, 0);
+    for (int i = 0; i < 8; i++) {
+        const char *wanted[] = {texts[i / 2], NULL}, *out = mshi_test_path(dir, (char[]){(char)('a' + i), 0});
+        mshard_pack_options o = {MSHARD_PACK_OPTIONS_INIT, .dtypes = wanted, .variable = i % 2 == 1};
+        const size_t size = mshard_dtype_size(dtypes[i / 2]);
+        mshard_store *store;
+        mshard_view view;
+
+        pack_ok(input, out, &o);
+        ck_assert(result.largest_error == 0);
+        store = open_store(out);
+        const mshard_field *field = mshard_store_field(store, 0);
+        ck_assert_int_eq(field->dtype, dtypes[i / 2]);
+        ck_assert_int_eq(field->content, MSHARD_CONTENT_VALUES);
+        ck_assert_uint_eq(field->shape[0], o.variable ? MSHARD_DIM_UNKNOWN : 20);
+        for (uint64_t r = 0; r < 2; r++) {
+            const int64_t number = r == 0 ? 255 : 129;
+            const float real = (float)number;
+            uint64_t bits = 0;
+
+            memcpy(&bits, i / 2 == 3 ? (const void *)&number : (const void *)&real, i / 2 == 3 ? 8 : 4);
+            if (i / 2 == 0)
+                bits = r == 0 ? 0x5bf8 : 0x5808; /* 255 and 129 as float16 */
+            else if (i / 2 == 1)
+                bits >>= 16;
+            ck_assert_int_eq(mshard_store_record(store, r, 0, &view, &err), MSHARD_OK);
+            ck_assert_uint_eq(view.size, 20 * 20 * 3 * size);
+            for (size_t v = 0; v < 20 * 20 * 3; v++)
+                ck_assert_mem_eq((const uint8_t *)view.data + v * size, &bits, size);
+        }
+        mshard_store_unref(store);
+    }
+    write_png(mshi_test_path(input, "a/3.png"), 20, 21, 1, 0);
+    mshard_pack_options o = {MSHARD_PACK_OPTIONS_INIT, .dtypes = (const char *const[]){"image=float16", NULL}};
+    ck_assert_int_eq(pack_one(input, mshi_test_path(dir, "x"), &o), MSHARD_E_DECODE);
+    ck_assert_ptr_nonnull(strstr(err.message, "20x21 pixels"));
+    o.encoded = 1;
+    ck_assert_int_eq(pack_one(input, mshi_test_path(dir, "x"), &o), MSHARD_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.message, "--encoded"));
+    o.encoded = 0;
+    o.dtypes = (const char *const[]){"image=int8", NULL};
+    ck_assert_int_eq(pack_one(input, mshi_test_path(dir, "x"), &o), MSHARD_E_INVALID);
+    ck_assert_ptr_nonnull(strstr(err.message, "int8"));
+}
+END_TEST
+
 START_TEST(duplicates_are_counted)
 {
     const char *out = mshi_test_path(mshi_test_dir(), "out"), *input = make_folder(6);
@@ -482,6 +537,7 @@ Suite *mshi_suite(void)
     tcase_add_test(c, all_bad_inputs_are_named);
     tcase_add_test(c, images_of_two_sizes_need_a_rule);
     tcase_add_test(c, encoded_keeps_the_files);
+    tcase_add_test(c, pixels_of_another_dtype);
     tcase_add_test(c, duplicates_are_counted);
     tcase_add_test(c, no_samples);
     tcase_add_test(c, overflow_names_the_record);

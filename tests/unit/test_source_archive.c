@@ -127,6 +127,83 @@ START_TEST(cut_archives)
 }
 END_TEST
 
+/* The tar with its end mark and n bytes behind it, written to dir/name. */
+static const char *write_with_junk(const char *name, const char *junk, size_t n)
+{
+    memset(tar.data + tar.size, 0, 1024);
+    memcpy(tar.data + tar.size + 1024, junk, n);
+    return mshi_test_write(dir, name, tar.data, tar.size + 1024 + n);
+}
+
+START_TEST(bytes_after_the_end_mark_are_left_aside)
+{
+    static char junk[6000], half_header[400];
+
+    memset(junk, 'x', sizeof(junk));
+    memcpy(half_header + 257, "ustar", 5);
+    half_header[0] = 'c';
+    add("c/1.jpg");
+    add("c/2.jpg");
+    for (int i = 0; i < 4; i++) {
+        const size_t n = (const size_t[]){5, 512, 6000, 5}[i];
+        const char *path = write_with_junk("a.tar", junk, n);
+        if (i == 3)
+            path = mshi_test_write(dir, "a.tgz", packed, mshi_test_gzip(tar.data, tar.size + 1024 + n, packed));
+        l.note_count = 0;
+        struct mshi_source *s = mshi_test_open(&l, path, NULL);
+        char note[64];
+        snprintf(note, sizeof(note), "%zu bytes after the end of archive ", n);
+        ck_assert_uint_eq(l.note_count, 1);
+        ck_assert_ptr_nonnull(strstr(l.notes[0], note));
+        ck_assert_ptr_nonnull(strstr(l.notes[0], i == 3 ? "a.tgz are no archive" : "a.tar are no archive"));
+        expect_pictures(s, 2);
+        mshi_source_free(s);
+    }
+    /* The begin of another archive is no junk: it is cut. */
+    char message[1600];
+    ck_assert_int_eq(mshi_test_refused(&l, write_with_junk("a.tar", half_header, sizeof(half_header)), message),
+                     MSHARD_E_TRUNCATED);
+    ck_assert_ptr_nonnull(strstr(message, "truncated archive, at or after member 'c/2.jpg'"));
+    /* Nor is a gzip file that ends too early, be it behind the mark. */
+    write_with_junk("a.tar", junk, 5);
+    const size_t size = mshi_test_gzip(tar.data, tar.size + 1029, packed);
+    ck_assert_int_eq(mshi_test_refused(&l, mshi_test_write(dir, "a.tgz", packed, size - 10), message),
+                     MSHARD_E_TRUNCATED);
+}
+END_TEST
+
+START_TEST(second_archive_cut)
+{
+    char message[1600];
+    static struct mshi_test_tar first;
+
+    add("c/1.jpg");
+    first = tar;
+    tar.size = 0;
+    add("c/2.jpg");
+    memset(tar.data + tar.size, 0, 1024);
+    memcpy(tar.data + tar.size + 1024, first.data, first.size);
+    const size_t cut = tar.size + 1024 + 512 + 3; /* three bytes into the second one's member */
+    ck_assert_int_eq(mshi_test_refused(&l, mshi_test_write(dir, "a.tar", tar.data, cut), message), MSHARD_E_TRUNCATED);
+    ck_assert_ptr_nonnull(strstr(message, "member 'c/1.jpg'"));
+}
+END_TEST
+
+/* libarchive steps over such a header; the member must not be missing silently. */
+START_TEST(damaged_header)
+{
+    char message[1600];
+
+    add("c/1.jpg");
+    const size_t second = tar.size;
+    add("c/2.jpg");
+    add("c/3.jpg");
+    tar.data[second + 3] ^= 1;
+    ck_assert_int_eq(mshi_test_refused(&l, mshi_test_tar_write(&tar, dir, "a.tar"), message), MSHARD_E_CORRUPT);
+    ck_assert_ptr_nonnull(strstr(message, "damaged archive, at or after member 'c/1.jpg'"));
+}
+END_TEST
+
 START_TEST(two_archives_in_one_file_and_in_one_run)
 {
     static struct mshi_test_tar second;
@@ -269,6 +346,9 @@ Suite *mshi_suite(void)
     tcase_add_test(c, hard_links);
     tcase_add_test(c, names_are_only_names);
     tcase_add_test(c, cut_archives);
+    tcase_add_test(c, bytes_after_the_end_mark_are_left_aside);
+    tcase_add_test(c, second_archive_cut);
+    tcase_add_test(c, damaged_header);
     tcase_add_test(c, two_archives_in_one_file_and_in_one_run);
     tcase_add_test(c, limits_and_layouts);
     tcase_add_test(c, zip_and_names_in_any_locale);

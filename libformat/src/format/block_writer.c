@@ -19,7 +19,8 @@
 
 #define PIECE (UINT64_C(256) << 10)       /* one pwrite of a direct transfer: summed, then written while still cached */
 #define CHECK_PIECE (UINT64_C(1) << 20)   /* one pread of the read-back */
-#define BEHIND_STEP (UINT64_C(8) << 20)   /* ask for write-out in steps of this size */
+/* Step of asking for write-out. bench_pack_arrays: 0.92 s; with 32 MiB 1.18 s, without 1.15 s (medians of 8). */
+#define BEHIND_STEP (UINT64_C(8) << 20)
 #define DROP_WINDOW (UINT64_C(320) << 20) /* a shard of usual size stays cached until it has been re-read */
 
 _Static_assert(MSHI_BLOCKS_BUFFER % MSHI_BLOCK_SIZE == 0 && PIECE % MSHI_BLOCK_SIZE == 0, "whole blocks");

@@ -17,8 +17,8 @@
 
 #define HELD_MAX (UINT64_C(8) << 20) /* bytes of one field in memory */
 #define HELD_MIN (UINT64_C(4) << 10)
-#define BATCH_STEP \
-    (UINT64_C(4) << 20) /* bytes a batch goes on at once: statistics and sums see them in the CPU cache */
+/* Steps of a batch: sums find in the CPU cache what statistics read. 1.2 GB: 0.56 s of CPU, with 4 MiB 0.69 s. */
+#define BATCH_STEP (UINT64_C(1) << 20)
 
 /*
  * How much a value is expected to weigh (spec/shard.md, "Order of sections"); 2^64-1 when it does not fit. The

@@ -2,9 +2,9 @@
  * writer_shards.c - make a data set from values in memory: shards begin and end
  *
  * A full shard is sealed (synced, read back, compared) by a thread while the next one fills: bench_pack_arrays took
- * 1.04 s with it and 1.31 s without (medians of three runs of five, two CPUs). One at most is under way, so memory is
- * that of two shard writers. The thread has the shard alone until it is joined; listing and merging happen on the
- * caller's thread, in shard order.
+ * 1.25 s with it and 1.35 s without (medians of 10 alternating runs on two CPUs with other work; best 0.79 and 0.91).
+ * One at most is under way, so memory is that of two shard writers. The thread has the shard alone until it is
+ * joined; listing and merging happen on the caller's thread, in shard order.
  */
 #include "format/writer_internal.h"
 

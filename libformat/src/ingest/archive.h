@@ -38,6 +38,8 @@ mshard_status mshi_archive_open(const struct mshi_file *file, const char *path, 
                                 mshard_error *err);
 /* The next member; MSHARD_END after the last. After an error the archive can only be closed. */
 mshard_status mshi_archive_next(struct mshi_archive *archive, struct mshi_member *member, mshard_error *err);
+/* After MSHARD_END: bytes behind a tar's end mark that are no archive. */
+uint64_t mshi_archive_left_aside(const struct mshi_archive *archive);
 /* The next bytes of the member, holes as zeros; *got is less than size only at its end. */
 mshard_status mshi_archive_read(struct mshi_archive *archive, void *data, size_t size, size_t *got, mshard_error *err);
 /* The whole member (not yet read from) to the end of *data, LIMIT above max bytes. */

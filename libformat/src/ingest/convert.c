@@ -2,7 +2,8 @@
  * convert.c - values from one dtype to another, without a silent loss
  *
  * One general path through exact intermediates (double for floats, 128-bit integers for integers) does all pairs;
- * float32 to float16, the usual one, has a loop of its own with the same results.
+ * float32 to float16, the usual one, has a loop of its own with the same results, and bytes go through a table that
+ * the general path fills.
  */
 #include "ingest/convert.h"
 
@@ -257,6 +258,35 @@ static mshard_status convert_all(const struct mshi_conversion *c, const uint8_t 
     return MSHARD_OK;
 }
 
+#define TABLE_FROM 1024 /* values; for fewer, a table costs more than it saves */
+
+/* What each byte becomes. False: some byte does not fit, so that each value must be looked at. */
+static bool convert_bytes(const struct mshi_conversion *c, const uint8_t *in, uint64_t n, uint8_t *out)
+{
+    const size_t size = mshard_dtype_size(c->to);
+    struct mshi_conversion_report report = {0};
+    uint8_t bytes[256], table[256 * 8];
+
+    for (int i = 0; i < 256; i++)
+        bytes[i] = (uint8_t)i;
+    if (convert_all(c, bytes, 256, table, &report, NULL) != MSHARD_OK || report.overflowed != 0)
+        return false;
+    switch (size) {
+    case 2:
+        for (uint64_t i = 0; i < n; i++)
+            memcpy(out + 2 * i, table + (size_t)2 * in[i], 2);
+        return true;
+    case 4:
+        for (uint64_t i = 0; i < n; i++)
+            memcpy(out + 4 * i, table + (size_t)4 * in[i], 4);
+        return true;
+    default:
+        for (uint64_t i = 0; i < n; i++)
+            memcpy(out + size * i, table + size * in[i], size);
+        return true;
+    }
+}
+
 mshard_status mshi_convert(const struct mshi_conversion *c, const void *in, uint64_t n, void *out,
                            struct mshi_conversion_report *report, mshard_error *err)
 {
@@ -266,6 +296,8 @@ mshard_status mshi_convert(const struct mshi_conversion *c, const void *in, uint
         memcpy(out, in, n * mshard_dtype_size(c->to));
         return MSHARD_OK;
     }
+    if (c->from == MSHARD_UINT8 && n >= TABLE_FROM && convert_bytes(c, in, n, out))
+        return MSHARD_OK;
     if (c->from != MSHARD_FLOAT32 || c->to != MSHARD_FLOAT16 || narrow_float(in, n, out, &found.largest_error) < n) {
         found = *report;
         MSHI_TRY(convert_all(c, in, n, out, &found, err));

@@ -17,6 +17,7 @@ struct mshi_image_rule { /* from mshard_pack_options */
     uint64_t crop_width, crop_height;     /* center; 0: none; an image smaller than it is an error */
     bool gray;
     uint64_t max_pixels;
+    uint32_t value_size; /* bytes of a number that each pixel value becomes after the decode; 0, 1: it stays a byte */
     struct mshi_memory_gate *gate; /* memory that grows with an image is asked for here (memory_gate.h); may be NULL */
     uint64_t gate_ticket;          /* whose turn it is when the gate is full */
     bool gate_keep;                /* the pixels' bytes stay taken after the decode: mshi_image.held, caller gives them back */

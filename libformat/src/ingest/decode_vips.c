@@ -305,6 +305,8 @@ static uint64_t memory_for(const struct mshi_geometry *g, const struct job *job,
     const uint64_t stored = vips_format_sizeof(vips_image_get_format(vips)) * (uint64_t)vips_image_get_bands(vips);
     uint64_t bytes = pixels * channels + g->out_width * g->out_height * channels;
 
+    if (job->rule->value_size > 1)
+        bytes += g->out_width * g->out_height * channels * job->rule->value_size;
     if (g->resized_width != g->width)
         bytes += g->resized_width * g->height * channels;
     if (strcmp(job->type, "jpeg") == 0) /* a progressive file holds its coefficients, 16 bits each */
@@ -465,7 +467,7 @@ mshard_status mshi_image_decode(const void *data, size_t size, const struct mshi
     if (again)
         status = look_again(&job, image, err);
     if (status == MSHARD_OK && rule->gate_keep)
-        image->held = image->width * image->height * image->channels;
+        image->held = image->width * image->height * image->channels * (rule->value_size > 1 ? rule->value_size : 1);
     mshi_memory_gate_leave(rule->gate, o.memory - image->held);
     return status;
 }

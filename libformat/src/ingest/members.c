@@ -331,6 +331,9 @@ static mshard_status walk_archive(struct mshi_members *members, uint32_t number,
             status = take_member(&walk, &member, err);
         walk.position++;
     }
+    if (status == MSHARD_END && mshi_archive_left_aside(walk.archive))
+        mshi_members_note(members, "%" PRIu64 " bytes after the end of archive %.300s are no archive: left aside",
+                          mshi_archive_left_aside(walk.archive), file->path);
     mshi_archive_close(walk.archive);
     if (owned)
         mshi_file_close(&open);

@@ -51,7 +51,8 @@ static mshard_status probe(struct mshi_plan *plan, uint64_t item, const struct m
     for (uint32_t f = 0; f < plan->value_count; f++) {
         if (plan->parts[f].kind != MSHI_PART_IMAGE)
             continue;
-        plan->estimate += width[f] * height[f] * plan->fields[f].shape[2];
+        plan->estimate +=
+            width[f] * height[f] * plan->fields[f].shape[2] * mshard_dtype_size(plan->fields[f].dtype);
         plan->sample += payload->size[f];
         plan->parts[f].reference = item;
         if (plan->options->variable)
@@ -221,7 +222,7 @@ mshard_status mshi_plan_shards(struct mshi_plan *plan, mshard_error *err)
 
         if (mshard_field_is_variable(field)) {
             plan->variable = true;
-            plan->variable_images = plan->variable_images || field->content == MSHARD_CONTENT_IMAGE;
+            plan->variable_images = plan->variable_images || (plan->parts[f].kind == MSHI_PART_IMAGE && !plan->parts[f].encoded);
             continue;
         }
         for (uint32_t d = 0; d < field->ndim; d++) /* within limits: mshi_fields_check was there */

@@ -19,7 +19,7 @@
 struct mshi_plan_part {
     enum mshi_part_kind kind;
     bool encoded; /* an image whose file is kept */
-    struct mshi_conversion conversion;
+    struct mshi_conversion conversion; /* of decoded pixels too */
     uint64_t elements;  /* of one record; fixed fields */
     uint64_t reference; /* image of fixed size: item that its size comes from; UINT64_MAX: from the options */
 };

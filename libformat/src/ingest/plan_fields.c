@@ -93,11 +93,18 @@ static mshard_status set_image(struct mshi_plan *plan, uint32_t f, mshard_dtype 
     const mshard_pack_options *o = plan->options;
     mshard_field *field = &plan->fields[f];
 
-    if (asked != (mshard_dtype)0 && asked != MSHARD_UINT8)
+    const bool converted = asked != (mshard_dtype)0 && asked != MSHARD_UINT8;
+
+    if (converted && o->encoded)
         return mshi_fail(err, MSHARD_E_INVALID, NULL, MSHARD_NO_OFFSET,
-                         "field '%s' holds images: pixels are stored as uint8", field->name);
-    field->dtype = MSHARD_UINT8;
-    field->content = MSHARD_CONTENT_IMAGE;
+                         "field '%s' keeps the bytes of image files (--encoded): its dtype is uint8", field->name);
+    if (asked == MSHARD_INT8 || asked == MSHARD_BOOL)
+        return mshi_fail(err, MSHARD_E_INVALID, NULL, MSHARD_NO_OFFSET,
+                         "field '%s' holds pixels, 0 to 255: %s does not hold them all", field->name,
+                         mshard_dtype_name(asked));
+    field->dtype = converted ? asked : MSHARD_UINT8;
+    field->content = converted ? MSHARD_CONTENT_VALUES : MSHARD_CONTENT_IMAGE; /* an image is uint8, by the spec */
+    plan->parts[f].conversion = (struct mshi_conversion){.from = MSHARD_UINT8, .to = field->dtype};
     plan->parts[f].encoded = o->encoded != 0;
     plan->decodes = true;
     if (o->encoded) {

@@ -18,10 +18,21 @@
 #include <string.h>
 
 #define BLOCK (UINT32_C(256) << 10)
+#define TAR_BLOCK 512
+
+enum reading {
+    READ_ALL,     /* every kind; tars one after the other are one */
+    READ_ONE_TAR, /* to the first end mark */
+    READ_GZIP,    /* what is inside, as one member */
+    READ_RAW,     /* the same of every packing, also none */
+};
 
 struct mshi_archive {
     const struct mshi_file *file;
     const char *path;
+    enum reading reading;
+    uint64_t members;    /* seen */
+    uint64_t left_aside; /* bytes after its end */
     struct archive *reader;
     struct archive_entry *entry;
     locale_t locale;
@@ -100,7 +111,7 @@ static mshard_status reader_error(struct mshi_archive *archive, mshard_error *er
                      *member ? "at or after member '" : "before the first member", member, *member ? "'" : "", text);
 }
 
-static int support(struct archive *reader, bool gzip_only)
+static int support(struct archive *reader, enum reading reading)
 {
     static int (*const filters[])(struct archive *) = {
         archive_read_support_filter_gzip, archive_read_support_filter_bzip2, archive_read_support_filter_compress,
@@ -115,20 +126,21 @@ static int support(struct archive *reader, bool gzip_only)
         archive_read_support_format_lha, archive_read_support_format_xar,
     };
 
-    if (gzip_only)
-        return archive_read_support_filter_gzip(reader) == ARCHIVE_OK ? archive_read_support_format_raw(reader)
-                                                                      : ARCHIVE_FATAL;
-    for (size_t i = 0; i < sizeof(filters) / sizeof(*filters); i++)
+    for (size_t i = 0; i < (reading == READ_GZIP ? 1 : sizeof(filters) / sizeof(*filters)); i++)
         if (filters[i](reader) == ARCHIVE_FATAL)
             return ARCHIVE_FATAL;
+    if (reading == READ_GZIP || reading == READ_RAW)
+        return archive_read_support_format_raw(reader);
+    if (reading == READ_ONE_TAR)
+        return archive_read_support_format_tar(reader);
     for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
         if (formats[i](reader) == ARCHIVE_FATAL)
             return ARCHIVE_FATAL;
-    /* Two archives one after the other in a file: all members of both. tar would stop at the first end mark. */
+    /* Two archives one after the other in a file: all members of both. tar alone would stop at the first end mark. */
     return archive_read_set_option(reader, "tar", "read_concatenated_archives", "1");
 }
 
-static mshard_status open_reader(const struct mshi_file *file, const char *path, bool gzip_only,
+static mshard_status open_reader(const struct mshi_file *file, const char *path, enum reading reading,
                                  struct mshi_archive **out, mshard_error *err)
 {
     struct mshi_archive *archive;
@@ -137,6 +149,7 @@ static mshard_status open_reader(const struct mshi_file *file, const char *path,
     *out = archive;
     archive->file = file;
     archive->path = path;
+    archive->reading = reading;
     archive->locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
     if (!archive->locale)
         archive->locale = newlocale(LC_CTYPE_MASK, "C", (locale_t)0);
@@ -145,7 +158,7 @@ static mshard_status open_reader(const struct mshi_file *file, const char *path,
         return mshi_fail(err, MSHARD_E_NOMEM, path, MSHARD_NO_OFFSET, "no memory for an archive reader");
     MSHI_TRY(mshi_alloc(BLOCK, 1, &archive->block, err));
     const locale_t before = uselocale(archive->locale);
-    int rc = support(archive->reader, gzip_only);
+    int rc = support(archive->reader, reading);
     if (rc == ARCHIVE_OK) {
         archive_read_set_read_callback(archive->reader, on_read);
         archive_read_set_skip_callback(archive->reader, on_skip);
@@ -174,7 +187,7 @@ mshard_status mshi_archive_open(const struct mshi_file *file, const char *path, 
                                 mshard_error *err)
 {
     *archive = NULL;
-    const mshard_status status = open_reader(file, path, false, archive, err);
+    const mshard_status status = open_reader(file, path, READ_ALL, archive, err);
 
     if (status != MSHARD_OK) {
         mshi_archive_close(*archive);
@@ -189,7 +202,7 @@ mshard_status mshi_gzip_open(const struct mshi_file *file, const char *path, str
     struct mshi_member member;
 
     *archive = NULL;
-    mshard_status status = open_reader(file, path, true, archive, err);
+    mshard_status status = open_reader(file, path, READ_GZIP, archive, err);
     if (status == MSHARD_OK)
         status = mshi_archive_next(*archive, &member, err);
     if (status != MSHARD_OK) {
@@ -202,6 +215,11 @@ mshard_status mshi_gzip_open(const struct mshi_file *file, const char *path, str
 bool mshi_archive_is_zip(const struct mshi_archive *archive)
 {
     return (archive_format(archive->reader) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_ZIP;
+}
+
+static bool is_tar(const struct mshi_archive *archive)
+{
+    return (archive_format(archive->reader) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
 }
 
 static enum mshi_member_type member_type(struct archive_entry *entry)
@@ -223,10 +241,10 @@ static enum mshi_member_type member_type(struct archive_entry *entry)
     }
 }
 
-/* Is the 512-byte block before offset a tar header of a plain file of this size? Sparse maps and forks are not. */
+/* Is the block before offset a tar header of a plain file of this size? Sparse maps and forks are not. */
 static bool tar_header_before(const struct mshi_archive *archive, uint64_t offset, uint64_t size)
 {
-    uint8_t header[512];
+    uint8_t header[TAR_BLOCK];
     uint64_t value = 0;
     size_t got;
 
@@ -256,7 +274,7 @@ static uint64_t plain_offset(const struct mshi_archive *archive, const struct ms
         member->type != MSHI_MEMBER_FILE || at < 0 || __builtin_add_overflow((uint64_t)at, member->size, &end) ||
         end > archive->file->size)
         return MSHARD_NO_OFFSET;
-    if ((archive_format(archive->reader) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR)
+    if (is_tar(archive))
         plain = tar_header_before(archive, (uint64_t)at, member->size);
     else if (mshi_archive_is_zip(archive))
         plain = format && strstr(format, "(uncompressed)");
@@ -276,14 +294,12 @@ static int leave_sparse(struct mshi_archive *archive)
     return rc == ARCHIVE_EOF ? ARCHIVE_OK : rc;
 }
 
+/* A header that libarchive would step over (RETRY: a bad sum) is damage: what it stood for would be missing. */
 static mshard_status next_header(struct mshi_archive *archive, mshard_error *err)
 {
-    int rc = ARCHIVE_RETRY;
-
     if (leave_sparse(archive) < ARCHIVE_WARN)
         return reader_error(archive, err);
-    for (int tries = 0; rc == ARCHIVE_RETRY && tries < 10; tries++)
-        rc = archive_read_next_header(archive->reader, &archive->entry);
+    const int rc = archive_read_next_header(archive->reader, &archive->entry);
     if (rc == ARCHIVE_EOF)
         return MSHARD_END;
     if (rc == ARCHIVE_OK || rc == ARCHIVE_WARN)
@@ -323,15 +339,72 @@ static mshard_status describe(struct mshi_archive *archive, struct mshi_member *
     return MSHARD_OK;
 }
 
+/* ---- bytes after the end mark ---- */
+
+/* Do the members seen so far end in an end mark? *end: byte of the unpacked archive after it. */
+static bool ends_here(const struct mshi_archive *archive, uint64_t *end)
+{
+    struct mshi_archive *one = NULL;
+    struct mshi_member member;
+    mshard_status status = open_reader(archive->file, archive->path, READ_ONE_TAR, &one, NULL);
+
+    while (status == MSHARD_OK && one->members <= archive->members)
+        status = mshi_archive_next(one, &member, NULL);
+    const bool ends = status == MSHARD_END && one->members == archive->members;
+    *end = ends ? (uint64_t)archive_filter_bytes(one->reader, 0) : 0;
+    mshi_archive_close(one);
+    return ends;
+}
+
+/* The bytes from end on, padding taken off. None: the begin of another tar, or they cannot be read (a cut gzip). */
+static bool is_junk(const struct mshi_archive *archive, uint64_t end, uint64_t *size)
+{
+    struct mshi_archive *raw = NULL;
+    struct mshi_member member;
+    uint8_t *piece = NULL;
+    uint64_t at = 0, first = UINT64_MAX;
+    size_t got = BLOCK;
+    bool header = false;
+    mshard_status status = open_reader(archive->file, archive->path, READ_RAW, &raw, NULL);
+
+    if (status == MSHARD_OK)
+        status = mshi_archive_next(raw, &member, NULL);
+    if (status == MSHARD_OK)
+        status = mshi_alloc(BLOCK, 1, &piece, NULL);
+    for (; status == MSHARD_OK && got == BLOCK; at += got) {
+        status = mshi_archive_read(raw, piece, BLOCK, &got, NULL);
+        for (size_t i = end > at ? end - at : 0; i < got && first == UINT64_MAX; i++) {
+            const uint8_t *block = piece + i / TAR_BLOCK * TAR_BLOCK;
+
+            first = piece[i] ? at + i : first;
+            header |= piece[i] && piece + got - block >= 262 && memcmp(block + 257, "ustar", 5) == 0;
+        }
+    }
+    free(piece);
+    mshi_archive_close(raw);
+    *size = first < at ? at - first : 0;
+    return status == MSHARD_OK && *size && !header;
+}
+
 mshard_status mshi_archive_next(struct mshi_archive *archive, struct mshi_member *member, mshard_error *err)
 {
     const locale_t before = uselocale(archive->locale);
     mshard_status status = next_header(archive, err);
+    uint64_t end;
 
     if (status == MSHARD_OK)
         status = describe(archive, member, err);
     uselocale(before);
+    archive->members += status == MSHARD_OK;
+    if ((status == MSHARD_E_TRUNCATED || status == MSHARD_E_CORRUPT) && archive->reading == READ_ALL &&
+        is_tar(archive) && ends_here(archive, &end) && is_junk(archive, end, &archive->left_aside))
+        return MSHARD_END;
     return status;
+}
+
+uint64_t mshi_archive_left_aside(const struct mshi_archive *archive)
+{
+    return archive->left_aside;
 }
 
 mshard_status mshi_archive_read(struct mshi_archive *archive, void *data, size_t size, size_t *got, mshard_error *err)

@@ -154,9 +154,38 @@ static mshard_status fail_size(const struct adding *a, const struct mshi_image *
                      image->width, image->height, first.name, field->shape[1], field->shape[0]);
 }
 
+/* Decoded pixels into the column, as numbers of another dtype. */
+static mshard_status convert_pixels(const struct adding *a, uint8_t **at, uint64_t *size, mshard_error *err)
+{
+    const struct mshi_image *image = &a->tools->image;
+    const struct mshi_conversion *c = &a->plan->parts[a->field].conversion;
+    const uint64_t n = image->width * image->height * image->channels;
+
+    *size = n * mshard_dtype_size(c->to);
+    MSHI_TRY(room(a, *size, at, err));
+    return mshi_convert(c, image->pixels, n, *at, &a->unit->report, err);
+}
+
+static mshard_status add_converted_image(const struct adding *a, const struct mshi_image_rule *rule, bool *mismatch,
+                                         mshard_error *err)
+{
+    const mshard_field *field = &a->plan->fields[a->field];
+    struct mshi_image *image = &a->tools->image;
+    uint64_t size;
+    uint8_t *at;
+
+    MSHI_TRY(mshi_image_decode(a->payload->data[a->field], a->payload->size[a->field], rule, image, err));
+    if (image->height != field->shape[0] || image->width != field->shape[1])
+        return fail_size(a, image, mismatch, err);
+    return convert_pixels(a, &at, &size, err);
+}
+
 static mshard_status add_fixed_image(const struct adding *a, const struct mshi_image_rule *rule, bool *mismatch,
                                      mshard_error *err)
 {
+    if (a->plan->parts[a->field].conversion.to != MSHARD_UINT8)
+        return add_converted_image(a, rule, mismatch, err);
+
     const mshard_field *field = &a->plan->fields[a->field];
     struct mshi_image image = {.borrowed = true, .capacity = field->record_size};
     mshard_status status;
@@ -181,9 +210,12 @@ static mshard_status add_variable_image(const struct adding *a, const struct msh
     MSHI_TRY(mshi_image_decode(a->payload->data[a->field], a->payload->size[a->field], &keeping, image, err));
     a->unit->held += image->held;
 
-    const uint64_t size = image->width * image->height * image->channels;
+    uint64_t size = image->width * image->height * image->channels;
+    uint8_t *at;
 
-    if (begin_of(a) == 0) {
+    if (a->plan->parts[a->field].conversion.to != MSHARD_UINT8) {
+        MSHI_TRY(convert_pixels(a, &at, &size, err));
+    } else if (begin_of(a) == 0) {
         uint8_t *const data = c->data;
         const uint64_t capacity = c->capacity;
 
@@ -193,8 +225,6 @@ static mshard_status add_variable_image(const struct adding *a, const struct msh
         image->pixels = data;
         image->capacity = capacity;
     } else {
-        uint8_t *at;
-
         MSHI_TRY(room(a, size, &at, err));
         memcpy(at, image->pixels, size);
     }
@@ -218,6 +248,7 @@ static mshard_status add_image(const struct adding *a, bool *mismatch, mshard_er
     struct mshi_image *scratch = &a->tools->image;
     mshard_status status;
 
+    rule.value_size = (uint32_t)mshard_dtype_size(a->plan->fields[a->field].dtype);
     rule.gate = a->tools->gate;
     rule.gate_ticket = a->unit->number;
     if (a->plan->parts[a->field].encoded)

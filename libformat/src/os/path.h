@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 bool mshi_path_is_link(const char *path); /* a symbolic link, dangling or not */
-/* malloc'd: path itself, or the absolute path it leads to when its last part is a symbolic link. NOT_FOUND: a dangling one. */
+/* malloc'd: path itself, or the absolute path it leads to when its last part is a link. NOT_FOUND: a dangling one. */
 mshard_status mshi_path_resolve(const char *path, char **out, mshard_error *err);
 /* Is the open file still the one at path? */
 bool mshi_path_is_open_as(const char *path, int fd);
