@@ -23,7 +23,77 @@ if WITH_INGEST
 mshard_shell_tests += tests/cli/run.sh
 endif
 TESTS += $(mshard_shell_tests)
-EXTRA_DIST += tests/support/tsan.supp tests/spec/run_reader.sh tests/cli tests/cases/test_cases.py
+EXTRA_DIST += tests/support/tsan.supp tests/spec/run_reader.sh tests/cases/test_cases.py $(mshard_cli_files)
+# File by file: naming the folder would put a build tree's own logs into the tarball.
+mshard_cli_files = \
+	tests/cli/cat-encoded.out \
+	tests/cli/cat-encoded.sh \
+	tests/cli/cat.err \
+	tests/cli/cat.out \
+	tests/cli/cat.sh \
+	tests/cli/color.out \
+	tests/cli/color.sh \
+	tests/cli/draw.py \
+	tests/cli/dump-damaged.out \
+	tests/cli/dump-damaged.sh \
+	tests/cli/dump-numpy.out \
+	tests/cli/dump-numpy.sh \
+	tests/cli/dump-record.err \
+	tests/cli/dump-record.out \
+	tests/cli/dump-record.sh \
+	tests/cli/dump.err \
+	tests/cli/dump.out \
+	tests/cli/dump.sh \
+	tests/cli/environment.out \
+	tests/cli/environment.sh \
+	tests/cli/help.out \
+	tests/cli/help.sh \
+	tests/cli/info-refused.out \
+	tests/cli/info-refused.sh \
+	tests/cli/info.out \
+	tests/cli/info.sh \
+	tests/cli/lib.sh \
+	tests/cli/ls.err \
+	tests/cli/ls.out \
+	tests/cli/ls.sh \
+	tests/cli/names.out \
+	tests/cli/names.sh \
+	tests/cli/pack-damaged.out \
+	tests/cli/pack-damaged.sh \
+	tests/cli/pack-dry-run.out \
+	tests/cli/pack-dry-run.sh \
+	tests/cli/pack-full-disk.err \
+	tests/cli/pack-full-disk.out \
+	tests/cli/pack-full-disk.sh \
+	tests/cli/pack-jobs.out \
+	tests/cli/pack-jobs.sh \
+	tests/cli/pack-json.out \
+	tests/cli/pack-json.sh \
+	tests/cli/pack-refused.out \
+	tests/cli/pack-refused.sh \
+	tests/cli/pack.err \
+	tests/cli/pack.out \
+	tests/cli/pack.sh \
+	tests/cli/pipe.out \
+	tests/cli/pipe.sh \
+	tests/cli/progress.out \
+	tests/cli/progress.sh \
+	tests/cli/run.sh \
+	tests/cli/stats.err \
+	tests/cli/stats.out \
+	tests/cli/stats.sh \
+	tests/cli/usage.out \
+	tests/cli/usage.sh \
+	tests/cli/verify-damaged.out \
+	tests/cli/verify-damaged.sh \
+	tests/cli/verify.err \
+	tests/cli/verify.out \
+	tests/cli/verify.sh \
+	tests/cli/version.out \
+	tests/cli/version.sh \
+	tests/cli/view.err \
+	tests/cli/view.out \
+	tests/cli/view.sh
 EXTRA_DIST += $(mshard_lint_tests)
 
 if HAVE_CHECK

@@ -50,6 +50,16 @@ def test_folder(pictures, tmp_path):
     assert {"phase"} <= {event.kind for event in events}
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int16"])
+@pytest.mark.parametrize("variable", [False, True])
+def test_pixels_of_another_dtype(pictures, tmp_path, dtype, variable):
+    path, images = pictures
+    mshard.pack(path, tmp_path / "out.msd", dtype={"image": dtype}, variable=variable, sync=False)
+    ds = mshard.open(tmp_path / "out.msd")
+    for i, (_, image) in enumerate(sorted(images.items())):
+        assert ds[i].image.dtype == dtype and np.array_equal(ds[i].image, image.astype(dtype))
+
+
 def test_npy(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(60, dtype=np.float16).reshape(5, 3, 4))
     mshard.pack([tmp_path / "a.npy"], tmp_path / "out.msd", sync=False)

@@ -17,6 +17,13 @@ for f in libformat/src/*/*.[ch] tools/*.[ch]; do
 $f"
 done
 check "sources are listed in local.mk" "$missing"
+missing=""
+for f in tests/cli/*; do
+    case $f in *.log | *.trs) continue ;; esac
+    grep -q "$f\\( \\|\$\\)" tests/local.mk || missing="$missing
+$f"
+done
+check "CLI cases are listed in local.mk" "$missing"
 bare=""
 for f in libformat/src/*/*.[ch] libformat/include/mshard/*.h tools/*.[ch] tests/*/*.[ch]; do
     [ -e "$f" ] || continue
