@@ -193,6 +193,7 @@ START_TEST(a_folder_becomes_a_data_set)
     ck_assert_uint_eq(result.records, 20);
     ck_assert_uint_eq(result.shards, 3);
     ck_assert_uint_gt(result.memory_limit, 0);
+    ck_assert_uint_gt(result.verify_ns, 0); /* every shard was read back */
     store = open_store(out);
     ck_assert_str_eq(mshard_store_id(store), result.id);
     ck_assert_uint_eq(mshard_store_count(store), 20);

@@ -210,6 +210,7 @@ static mshard_status pack_units(struct packing *p, struct mshi_publish *publish,
     MSHI_TRY(check_records(p, err));
     r->records = p->stage.records;
     r->shards = p->stage.shards_done;
+    r->verify_ns = p->stage.check_ns;
     r->duplicates = mshi_duplicates_count(&p->run->duplicates);
     for (uint64_t i = 0; i < p->stage.shards_done; i++)
         r->bytes_out += p->stage.shards[i].size;

@@ -74,6 +74,7 @@ static mshard_status end_seal(struct mshi_shard_stage *stage, mshard_error *err)
         shard->header_sum = s->result.header_sum;
         stage->shards_done++;
         stage->records += s->result.records;
+        stage->check_ns += s->result.check_ns;
         stage->bytes += mshi_shard_writer_bytes(s->writer);
     }
     free_seal(s);

@@ -23,6 +23,7 @@ struct mshi_shard_stage {
     uint64_t shards_done;
     uint64_t records;
     uint64_t bytes;                              /* of values in shards that are done */
+    uint64_t check_ns;                           /* of reading their shards back */
     struct mshi_stats *stats[MSHARD_MAX_FIELDS]; /* of all shards that are done */
     uint64_t *items;                             /* with keys: item of each record */
     uint64_t items_capacity;
